@@ -36,6 +36,8 @@ mod _core {
     #[pymodule_export]
     use crate::python::callers::Callers;
     #[pymodule_export]
+    use crate::python::digest::{hmac_sha256, sha256};
+    #[pymodule_export]
     use crate::python::exporter::Exporter;
     #[pymodule_export]
     use crate::python::frames::{read_messages, write_messages};
@@ -72,7 +74,7 @@ mod _core {
     use crate::value::Codec;
     #[pymodule_export]
     use crate::value::backwards::{
-        backwards, goes_backwards, may_go_backwards, never_go_backwards,
+        backwards, goes_backwards, may_go_backwards, never_go_backwards, notice_methods,
     };
 
     #[pymodule_init]

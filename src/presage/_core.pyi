@@ -139,6 +139,7 @@ def read_messages(buffer: bytearray, at: int, limit: int, most: int) -> _Message
 
 def write_messages(number: int, life: int, handled: int, bodies: list[bytes]) -> bytes: ...
 def never_go_backwards() -> None: ...  # makes sets what they were before
+def notice_methods(cls: type, /) -> None: ...  # after its attributes were replaced unseen
 def may_go_backwards() -> bool:
     """Make sets obey `backwards`, in all of this process; False if they cannot."""
 
@@ -149,6 +150,8 @@ def goes_backwards() -> bool: ...  # whether this thread does
 def resident_mib() -> int | None:
     """What the process holds in memory now; None where the system does not tell."""
 
+def sha256(content: bytes, /) -> bytes: ...
+def hmac_sha256(key: bytes, content: bytes, /) -> bytes: ...
 def build_info() -> list[tuple[str, str]]: ...  # version, profile, features, target, compiler
 def cores() -> int: ...  # that this process may use
 def request_stop() -> None:

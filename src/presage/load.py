@@ -1,5 +1,5 @@
 """The module that saved tests of traces import."""
 
-from presage.cli.target.load import load_traced
+from presage.cli.target.traced import load_traced
 
 __all__ = ["load_traced"]

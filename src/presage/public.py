@@ -7,7 +7,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from presage.errors import PresageError as PresageError
-from presage.execution.replay import replay as replay
 from presage.model.service.clocks import Timed as Timed
 from presage.model.service.declare import action as action
 from presage.model.service.declare import broken as broken
@@ -81,6 +80,7 @@ from presage.trace.trace import Trace as Trace
 from presage.version import VERSION as __version__  # noqa: F401
 
 if TYPE_CHECKING:
+    from presage.execution.replay import replay as replay
     from presage.search.predict import Predictor as Predictor
     from presage.search.predict import predict as predict
     from presage.search.prediction import Prediction as Prediction
@@ -94,6 +94,7 @@ else:
         "page": "presage.ui.notebook",
         "predict": "presage.search.predict",
         "progress": "presage.ui.notebook",
+        "replay": "presage.execution.replay",
         "simulate": "presage.simulate.run",
     }
 

@@ -32,7 +32,7 @@ LEAVING = {
     "territory": 0,
     "told": 226,
     "vigil": 0,
-    "whoever": 38,
+    "whoever": 37,
 }
 
 

@@ -114,10 +114,16 @@ const PEERS: [u32; Kind::Own as usize + 1] = {
     peers
 };
 
-#[inline]
+/// Most pairs end at the first look, which is why only that is inlined.
+#[inline(always)]
 pub fn dependent(memo: &Memo, one: &Label, other: &Label) -> bool {
     let may = PEERS[one.kind as usize] >> other.kind as u32 & 1 == 1;
-    one.process == other.process || may && (one_way(memo, one, other) || one_way(memo, other, one))
+    one.process == other.process || may && either_way(memo, one, other)
+}
+
+#[inline(never)]
+fn either_way(memo: &Memo, one: &Label, other: &Label) -> bool {
+    one_way(memo, one, other) || one_way(memo, other, one)
 }
 
 /// The rules of the table, each written once.

@@ -64,6 +64,22 @@ impl Machine for World {
         (0..state.members.len()).try_for_each(|at| self.choices(state, at as u32, into))
     }
 
+    fn enabled_until(
+        &mut self,
+        state: &State,
+        into: &mut Vec<Step>,
+        awake: impl Fn(Step) -> bool,
+    ) -> PyResult<()> {
+        for at in 0..state.members.len() {
+            let before = into.len();
+            self.choices(state, at as u32, into)?;
+            if into[before..].iter().any(|&step| awake(step)) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     fn choices(&mut self, state: &State, process: u32, into: &mut Vec<Step>) -> PyResult<()> {
         let member = state.member(process);
         let mut add = |choice| into.push(Step { process, choice });
@@ -130,6 +146,7 @@ impl Machine for World {
         Ok(label)
     }
 
+    #[inline]
     fn dependent(&self, one: &Label, other: &Label) -> bool {
         label::dependent(&self.memo, one, other)
     }

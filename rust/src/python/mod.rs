@@ -2,6 +2,7 @@
 
 pub mod build;
 pub mod callers;
+pub mod digest;
 pub mod exporter;
 pub mod frames;
 pub mod kernel;

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyTuple, PyType};
 
 type Iterate = unsafe extern "C" fn(*mut ffi::PyObject) -> *mut ffi::PyObject;
 
@@ -49,6 +49,14 @@ pub fn never_go_backwards(py: Python<'_>) {
     if original != 0 {
         replace(py, replacement(), original);
     }
+}
+
+/// Let Python see that the attributes of a type were replaced.
+#[pyfunction]
+#[pyo3(signature = (cls, /))]
+pub fn notice_methods(cls: &Bound<'_, PyType>) {
+    // SAFETY: a type, and the thread is attached.
+    unsafe { ffi::PyType_Modified(cls.as_type_ptr()) }
 }
 
 fn types() -> [*mut ffi::PyTypeObject; 2] {

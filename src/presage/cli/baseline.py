@@ -115,7 +115,7 @@ class Baseline:
     def _named(self, target: str) -> str:
         """A target as it is called wherever the command runs."""
         found = re.fullmatch(r"(.+\.py)(:.*)?", target, re.DOTALL)
-        if found is None or COMMAND.match(target):
+        if found is None or re.match(COMMAND, target):
             return target
         folder = self.path.resolve().parent
         return Path(os.path.relpath(Path(found[1]).resolve(), folder)).as_posix()

@@ -11,7 +11,7 @@ from functools import partial
 import msgspec
 
 from presage.cli.common import EXIT_HELD
-from presage.cli.target.load import Checkable, load_traced
+from presage.cli.target.load import Checkable
 from presage.errors import HandlerStuck
 from presage.search.report import Report
 from presage.trace import codec
@@ -70,6 +70,8 @@ def violation_texts(report: Report, system: Checkable | None, theme: Theme) -> l
 
 
 def _read(args: argparse.Namespace, command: str) -> tuple[Checkable, Trace]:
+    from presage.cli.target.traced import load_traced  # which `presage check` does not need
+
     trace = codec.read(args.trace)
     with contextlib.redirect_stdout(sys.stderr):  # of what the checked code prints
         loaded = load_traced(trace, args.trace, args.target, command, trust=args.trust)

@@ -10,7 +10,8 @@ from dataclasses import replace
 import msgspec
 
 from presage.cli.common import EXIT_HELD, EXIT_VIOLATION, give_up
-from presage.cli.target.load import Loaded, load_traced
+from presage.cli.target.load import Loaded
+from presage.cli.target.traced import load_traced
 from presage.errors import BadTarget, BadTrace
 from presage.execution.begin import begun
 from presage.execution.budget import Budget

@@ -14,7 +14,8 @@ from typing import Any
 import msgspec
 
 from presage.cli.options import EXPORTS
-from presage.cli.target.load import Checkable, load_traced
+from presage.cli.target.load import Checkable
+from presage.cli.target.traced import load_traced
 from presage.debug.explore import Explorer
 from presage.errors import BadTarget, BadTrace, HandlerStuck
 from presage.execution.frames import Frame, frames

@@ -102,16 +102,16 @@ def run_systems(args: argparse.Namespace) -> int:
 
 def run_doctor(args: argparse.Namespace) -> int:
     """`presage doctor`: run steps twice, under two hash seeds, and name what differs."""
-    from presage.cli import hashseeds
-    from presage.search.doctor import compare
-    from presage.ui import doctor
-
     settings = settings_of(args.set)
     if args.twin:
         from presage.cli import second
 
         second.serve(args.target, settings)
         return EXIT_HELD
+    from presage.cli import hashseeds
+    from presage.search.doctor import compare
+    from presage.ui import doctor
+
     if args.transcript:
         return _transcribe(args.target, settings, args.transcript)
     arguments = [args.target, *(f"--set={name}={value}" for name, value in settings.items())]

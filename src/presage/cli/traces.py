@@ -13,7 +13,7 @@ from presage.ui.output import write, write_json
 
 def run_replay(args: argparse.Namespace) -> int:
     """`presage replay`: the same steps on the code as it is now, each state compared."""
-    from presage.cli.target.load import load_traced
+    from presage.cli.target.traced import load_traced
     from presage.execution.replay import replay
     from presage.trace import codec
     from presage.ui import story

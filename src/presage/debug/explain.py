@@ -6,6 +6,7 @@ the steps before it matter, and which faults; and where the nearest good run goe
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
@@ -103,7 +104,7 @@ def explain_briefly(session: Session, fact: str, seconds: float) -> Explanation:
 
 def _asserted(trace: Trace) -> Iterator[Part]:
     """The condition that an `assert` of a process states."""
-    raised = RAISED.search(trace.message)
+    raised = re.search(RAISED, trace.message)
     if raised is not None and trace.message.startswith("AssertionError"):
         file, _, line = raised[1].rpartition(":")
         if text := asserted(file, int(line)):

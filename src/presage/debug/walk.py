@@ -105,7 +105,7 @@ def until_live(
                 if all(holds(prop, sandbox, world.view()) for prop in judged):
                     taken = tuple(Taken(*each) for each in events_of(run.steps))
                     return Walked(taken, number, length, rest)
-                if not run.wander(dice, calm=True):
+                if not run.wander(dice, run.likely(calm=True)):
                     rest += 1
                     break
     finally:

@@ -23,9 +23,10 @@ from presage.records import record
 
 C = TypeVar("C", System, Program)
 
-FALSE_PART = re.compile(r"`(.*?)` is [Ff]alse", re.DOTALL)
-FAILURE = re.compile(r"(\w+)(?:: .*)? at \S+:\d+ in (\w+)", re.DOTALL)
-NUMBER = re.compile(r"\d+")
+# Compiled when something broke.
+FALSE_PART = r"(?s)`(.*?)` is [Ff]alse"
+FAILURE = r"(?s)(\w+)(?:: .*)? at \S+:\d+ in (\w+)"
+NUMBER = r"\d+"
 LOOKED_BEHIND = ("always", "step", "deadlock")  # by state or step; not what executions lack
 
 Known = Mapping[str, frozenset[str]]  # the causes of a property
@@ -37,13 +38,13 @@ def cause_of(prop: str, why: str, names: Iterable[str]) -> str:
         return prop
     names = sorted(names, key=len, reverse=True)
     head, _, rest = why.partition(": ")
-    raised = FAILURE.fullmatch(rest if head in names else why)
+    raised = re.fullmatch(FAILURE, rest if head in names else why)
     if raised:
         return f"{raised[1]} in {raised[2]}"
-    if part := FALSE_PART.match(why):
+    if part := re.match(FALSE_PART, why):
         return part[1]
     node = re.compile(r"\b(?:" + "|".join(map(re.escape, names)) + r")\b")
-    return NUMBER.sub("N", node.sub("NODE", why)) if names else NUMBER.sub("N", why)
+    return re.sub(NUMBER, "N", node.sub("NODE", why) if names else why)
 
 
 @record(frozen=True)

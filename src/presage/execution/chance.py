@@ -17,6 +17,7 @@ from presage.model.world.system import System
 from presage.model.world.world import World
 
 T = TypeVar("T")
+Weighed = list[tuple[Event, float]]
 
 WORD = 2**64
 
@@ -62,7 +63,7 @@ def weight_of(system: System, event: Event, *, calm: bool) -> float:
     return weights.of(kind) if own is None else own
 
 
-def likely(world: World, sandbox: Sandbox, *, calm: bool) -> list[tuple[Event, float]]:
+def likely(world: World, sandbox: Sandbox, *, calm: bool) -> Weighed:
     """The events that walks may take from here, each with its weight."""
     events: list[Event] = sandbox.run(world.enabled)
     weighed = [(event, weight_of(world.system, event, calm=calm)) for event in events]
@@ -70,13 +71,13 @@ def likely(world: World, sandbox: Sandbox, *, calm: bool) -> list[tuple[Event, f
 
 
 def drawn(
-    world: World, sandbox: Sandbox, dice: Dice, *, calm: bool
+    world: World, sandbox: Sandbox, dice: Dice, events: Weighed
 ) -> Iterator[tuple[Event, tuple[int, ...]]]:
-    """Everything that can happen next, with its choices, in an order drawn by weight.
+    """All of `events`, the likely ones, with their choices, in an order drawn by weight.
 
     Whoever tries one that does not do restores `world` before asking for the next.
     """
-    left = likely(world, sandbox, calm=calm)
+    left = list(events)
     while left:
         event, weight = dice.pick(left)
         odds = [each for each in sandbox.run(world.odds, event) if each[1] > 0]

@@ -7,7 +7,6 @@ wrong): either way nothing may be reported as if it were known.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from msgspec import Struct
@@ -22,7 +21,7 @@ from presage.model.world.system import System
 from presage.model.world.world import World
 from presage.props.property import Property
 
-RAISED = re.compile(r" at (\S+:\d+) (in \w+)$")  # how the text of a failure ends
+RAISED = r" at (\S+:\d+) (in \w+)$"  # how the text of a failure ends
 
 
 class Confirmed(Struct, frozen=True):

@@ -11,13 +11,13 @@ from __future__ import annotations
 import ast
 import linecache
 from collections.abc import Iterator
-from functools import lru_cache
 from types import CodeType
 from typing import Any
 
 from msgspec import Struct
 
 from presage.model.functions import arguments_of, closed_over
+from presage.model.trees import functions
 from presage.model.world.view import name_of
 from presage.props.nodes import at_least, at_most, exactly, exists, forall
 from presage.props.property import Property, Verdict
@@ -94,8 +94,8 @@ def definition(predicate: Any) -> Function:
     names = code.co_varnames[: code.co_argcount]
     found = [
         node
-        for node in _functions(code.co_filename)
-        if _first_line(node) == code.co_firstlineno
+        for node in functions(code.co_filename).get(code.co_firstlineno, ())
+        if isinstance(node, Function)
         and tuple(arg.arg for arg in node.args.args) == names
         and (isinstance(node, ast.Lambda) or node.name == code.co_name)
         and _contains(node, code)
@@ -103,18 +103,6 @@ def definition(predicate: Any) -> Function:
     if len(found) != 1:
         raise Unclear
     return found[0]
-
-
-@lru_cache(maxsize=8)
-def _functions(file: str) -> list[Function]:
-    tree = ast.parse("".join(linecache.getlines(file)))
-    return [node for node in ast.walk(tree) if isinstance(node, Function)]
-
-
-def _first_line(node: Function) -> int:
-    decorators = getattr(node, "decorator_list", [])
-    lines: list[int] = [node.lineno, *(each.lineno for each in decorators)]
-    return min(lines)
 
 
 def _contains(node: Function, code: CodeType) -> bool:

@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from presage._core import stop_requested
 from presage.errors import Nondeterminism
-from presage.execution.chance import Dice, likely
+from presage.execution.chance import Dice, Weighed
 from presage.execution.confirm import Confirmed
 from presage.execution.prefix import events_of
 from presage.execution.replay import retraced
@@ -110,6 +110,9 @@ class Nearest:
         self._system = system
         self._sandbox = sandbox
         self._found = found
+        # Of states, by fingerprint, since walks meet the same ones again.
+        self._broken: dict[int, bool] = {}  # whether what is always to hold does not
+        self._events: dict[int, Weighed] = {}  # that are likely next
         self._world: World = sandbox.run(World.initial, system, found.choices)
         self._saved: list[Snapshot] = [self._world.save()]
         for each in events_of(found.steps)[:-1]:
@@ -134,31 +137,44 @@ class Nearest:
         run = ServiceExecution(self._system, self._sandbox, world, self._found.prop)
         run.steps = list(self._found.steps[:place])
         while len(run.steps) - place < LENGTH:
-            moved = run.wander(dice, calm=True)
+            moved = run.wander(dice, self._likely(run))
             self._attempts.spent, run.tried = self._attempts.spent + run.tried, 0
             if not moved:
                 stuck = len(run.steps) > place and self._fails(run)
                 return None if stuck else (run, self._kept(run, place, at_rest=True))
             if self._fails(run):
                 return None
-        left, end = self._likely(), world.save()
+        left, end = _names(self._likely(run)), world.save()
         world.restore(self._saved[place])
-        due = self._likely() - {repr(step.event) for step in run.steps[place:]}
+        due = _names(run.likely(calm=True)) - {repr(step.event) for step in run.steps[place:]}
         world.restore(end)
         if left & due:
             return None
         return run, self._kept(run, place, at_rest=False)
 
-    def _likely(self) -> set[str]:
+    def _likely(self, run: ServiceExecution) -> Weighed:
         """What may happen next without further faults."""
-        return {repr(event) for event, _ in likely(self._world, self._sandbox, calm=True)}
+        if run.here not in self._events:
+            self._events[run.here] = run.likely(calm=True)
+        return self._events[run.here]
 
     def _fails(self, run: ServiceExecution) -> bool:
         """Whether the property is broken here, or anything else that is always to hold."""
+        if run.prop is None or run.prop.kind == "step":
+            return self._fails_here(run)
         if run.steps and run.steps[-1].failure is not None:
             return True
-        every = (prop for prop in self._system.properties if prop.kind == "always")
-        return run.verdict() is not None or any(run.breaks(prop) for prop in every)
+        if run.here not in self._broken:
+            self._broken[run.here] = self._fails_here(run)
+        return self._broken[run.here]
+
+    def _fails_here(self, run: ServiceExecution) -> bool:
+        if run.steps and run.steps[-1].failure is not None:
+            return True
+        others = (prop for prop in self._system.properties if prop.kind == "always")
+        return run.verdict() is not None or any(
+            run.breaks(prop) for prop in others if prop is not run.prop
+        )
 
     @staticmethod
     def _kept(run: ServiceExecution, place: int, *, at_rest: bool) -> Kept:
@@ -170,9 +186,13 @@ class Nearest:
         run = ServiceExecution(self._system, self._sandbox, world, self._found.prop)
         for step, each in zip(list(walked.steps), events_of(walked.steps), strict=True):
             run.apply(*each)
-            if world.fingerprint != step.fingerprint or self._fails(run):
+            if world.fingerprint != step.fingerprint or self._fails_here(run):
                 raise Nondeterminism("a run that kept a property went another way the second time")
         return run
+
+
+def _names(events: Weighed) -> set[str]:
+    return {repr(event) for event, _ in events}
 
 
 def nearest(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from presage.errors import BadTrace
-from presage.execution.chance import Dice, drawn
+from presage.execution.chance import Dice, Weighed, drawn, likely
 from presage.execution.conjuncts import because
 from presage.execution.lasso import endless
 from presage.execution.protocol import NO_EXCEPTION, PropertyStatus
@@ -79,6 +79,11 @@ class ServiceExecution:
     def fingerprint(self) -> int:
         return self.world.fingerprint
 
+    @property
+    def here(self) -> int:
+        """The fingerprint after the last step, where nothing else has changed the world."""
+        return self.steps[-1].fingerprint if self.steps else self.initial
+
     def options(self) -> list[Event]:
         events: list[Event] = self.sandbox.run(self.world.enabled)
         return events
@@ -96,13 +101,17 @@ class ServiceExecution:
         self._last = LastStep(event.node, event.kind, step.failure)
         self.steps.append(step)
 
-    def wander(self, dice: Dice, *, calm: bool) -> bool:
-        """Take a step, drawn by weight, that leads elsewhere; False where none does."""
-        here, saved = self.world.fingerprint, self.world.save()
-        for each in drawn(self.world, self.sandbox, dice, calm=calm):
+    def likely(self, *, calm: bool) -> Weighed:
+        """The events by which walks may go on from here."""
+        return likely(self.world, self.sandbox, calm=calm)
+
+    def wander(self, dice: Dice, events: Weighed) -> bool:
+        """Take a step, drawn by weight from the likely ones, that leads elsewhere; False: none."""
+        here, saved = self.here, self.world.save()
+        for each in drawn(self.world, self.sandbox, dice, events):
             self.tried += 1
             self.apply(*each)
-            if self.world.fingerprint != here:
+            if self.steps[-1].fingerprint != here:
                 return True
             self.steps.pop()
             self.world.restore(saved)

@@ -8,7 +8,7 @@ Invariant: the answers are those of `inspect`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -16,6 +16,9 @@ ABSENT: Any = type("Absent", (), {"__repr__": lambda _: "<absent>"})()
 MARKS = "_presage_marks"  # the attribute of a method under which its marks are kept
 OURS = {MARKS}
 ANY = 1_000_000  # arguments that `*args` takes
+# Of a class, whatever its metaclass makes of questions.
+_bases: Callable[[type], tuple[type, ...]] = type.__dict__["__mro__"].__get__
+_attributes: Callable[[type], Mapping[str, Any]] = type.__dict__["__dict__"].__get__
 VARARGS, VARKEYWORDS, GENERATOR, COROUTINE = 0x04, 0x08, 0x20, 0x80  # of a code object's flags
 
 
@@ -134,9 +137,10 @@ def closed_over(function: Any) -> dict[str, Any]:
 def static_attribute(cls: type, name: str, default: Any = None) -> Any:
     """An attribute of a class as it was written: no code of it is called."""
     meta: type = type(cls)
-    for base in cls.__mro__ + meta.__mro__:
-        if name in base.__dict__:
-            return base.__dict__[name]
+    for base in _bases(cls) + _bases(meta):
+        own = _attributes(base)
+        if name in own:
+            return own[name]
     return default
 
 

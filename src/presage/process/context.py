@@ -6,7 +6,7 @@ responses. A plain function runs such a generator with `blocking`, a coroutine w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from heapq import heappop, heappush
 from random import Random
 from threading import local
@@ -27,7 +27,9 @@ Asking: TypeAlias = Generator[Op, Response, T]
 class Meeting(Protocol):
     """Answers a post and the wait for it at once."""
 
-    def replay(self) -> Response | None: ...
+    script: Sequence[Response]
+    left: int  # answers of the script that are still to be given
+    watched: int  # so many of them `meet` gives, because what they answer has to be seen
 
     def meet(self, op: Op, wait: Op) -> Response: ...
 
@@ -190,10 +192,11 @@ def meet(op: ops.Send | ops.Recv) -> Response:
     context = stack[-1] if stack else current()
     ask = context.ask or _blocks(context)
     guide, free = context.guide, context.free
-    if guide is not None and (known := guide.replay()) is not None:
+    if guide is not None and (left := guide.left) > guide.watched:
+        guide.left = left - 2
         if not free:
             free.append(context.take())  # and given back
-        return known
+        return guide.script[1 - left]  # only the answer to the wait tells something
     slot = heappop(free) if free else context.take()
     wait = WAITS[slot] if slot < len(WAITS) else ops.WaitAny((slot,))
     if guide is not None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from presage.process.context import current
+from presage.process.context import running
 from presage.process.ops import Op, Publish, Recv, Response, Send, Sleep
 
 Asked = tuple[int, tuple[int, ...]]  # what is asked, in numbers: code, arguments
@@ -30,11 +30,11 @@ class ScriptedReplies:
         "_encode",
         "_expect",
         "_expected",
-        "_left",
-        "_script",
-        "_watched",
+        "left",
         "passed",
+        "script",
         "stop",
+        "watched",
     )
 
     def __init__(
@@ -48,51 +48,45 @@ class ScriptedReplies:
     ) -> None:
         self._encode = encode
         self._expect = expect  # raises if the operation is another
-        self._script = script
+        self.script = script
         self._expected = expected
         self._ahead = ahead
-        self._left = len(script)
-        self._watched = max(1, len(expected))  # so many of the last responses
+        self.left = len(script)
+        self.watched = len(expected) + 1 if expected else 2  # of the last answers, and one more
         self.passed: list[Asked] = []
         self.stop: Callable[[Op], Response | None] = self.no_answer
 
     def ask(self, op: Op) -> Response | None:
         """The answer to an operation; None from a coroutine, where it has to stop."""
-        left = self._left
+        left = self.left
         if left:
-            self._left = left - 1
-            if left <= self._watched:
+            self.left = left - 1
+            if left < self.watched:
                 self._watch(op, left)
-            return self._script[-left]
-        if (
-            type(op) not in PASSED_BY
-            or not self._ahead
-            or len(self.passed) >= AHEAD_MAX
-            or current().mark is not None
-        ):
+            return self.script[-left]
+        if type(op) not in PASSED_BY or not self._goes_on():
             return self.stop(op)
         # Here and now, because what is sent may be changed before the process stops.
         self.passed.append(self._encode(op))
         return SILENT
 
-    def replay(self) -> Response | None:
-        """What a post and the wait for it were answered; None where somebody wants to see them."""
-        left = self._left
-        if left <= self._watched + 1:
-            return None
-        self._left = left - 2
-        return self._script[1 - left]  # only the second tells something
-
     def meet(self, op: Op, wait: Op) -> Response:
-        """The answers to a post and the wait for it that `replay` does not give."""
-        self.ask(op)
-        return self.ask(wait)  # type: ignore[return-value]
+        """The answer to the wait for a post: `ask` for one and the other, faster."""
+        if self.left or not self._goes_on():
+            self.ask(op)
+            return self.ask(wait)  # type: ignore[return-value]
+        self.passed.append(self._encode(op))
+        return self.stop(wait)  # type: ignore[return-value]
+
+    def _goes_on(self) -> bool:
+        """Whether an operation that tells the process nothing is passed by."""
+        return self._ahead and len(self.passed) < AHEAD_MAX and running.stack[-1].mark is None
 
     def _watch(self, op: Op, left: int) -> None:
         if left <= len(self._expected):
             self._expect(op, self._expected[-left])
-        if left == 1:
-            current().mark = None  # what it said before it was told this does not hold any more
+        if left == 1:  # what it said before it was told this does not hold any more
+            running.stack[-1].mark = None
 
     @staticmethod
     def no_answer(op: Op) -> None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import partial
+from threading import get_ident
 from typing import Any
 
 from presage._core import (
@@ -43,7 +44,7 @@ from presage.process.ending import leave_at_end
 from presage.process.guide import SILENT, Asked, ScriptedReplies
 from presage.process.live import Answer, RunningProcess, another
 from presage.process.locals import NOBODY, ROOT, Local, Locals, Reply
-from presage.process.ops import Op, Response
+from presage.process.ops import Op, Recv, Response, WaitAny
 from presage.process.payload import NOTHING, Payloads
 from presage.process.program import Process, Program
 
@@ -54,6 +55,7 @@ CHECKED_EVERY = 128  # and of those after, one in so many
 Next = tuple[int, int, tuple[int, ...]]  # local state, code, arguments
 
 ENDS = frozenset({ops.Done, ops.Failed})
+OVER: Asked = (EXIT, ())
 NO_REPLY: Reply = (0, NOTHING, 0, 0)
 
 
@@ -120,7 +122,7 @@ class Histories:
 
     def _advance(self, local: int, reply: Reply) -> list[int]:
         kept = self._lives.pop(local, None)
-        if kept is not None and kept[0].is_ours:
+        if kept is not None and kept[0].thread == get_ident():
             live, guide = kept
             self.runs += 1
             guide.passed = []
@@ -149,7 +151,7 @@ class Histories:
             for asked in guide.passed:
                 parent, reply = add((process, parent, reply, asked), children), NO_REPLY
                 numbers.append(parent)
-        asked = self._asked(process, live.at, children)
+        asked = self._asked(process, children, live.at)
         place = None if live.context.mark is None else self._place(live, process, asked, children)
         number = None if place is None else self._merged.get(place)
         if number is None:
@@ -204,7 +206,7 @@ class Histories:
 
     def _guide(self, process: int, *script: Any, **how: Any) -> ScriptedReplies:
         if process not in self._guiding:
-            encode = partial(self._asked, process, children=NOBODY)
+            encode = partial(self._asked, process, NOBODY)
             self._guiding[process] = encode, partial(self._expect, process)
         return ScriptedReplies(*self._guiding[process], *script, **how)
 
@@ -256,7 +258,7 @@ class Histories:
         if before[0] == CREATE and isinstance(at, ops.Create):  # made anew, so not the same one
             now: Asked = (CREATE, (self.names.of(at.name), *before[1][1:]))
         else:
-            now = self._asked(process, at, NOBODY)
+            now = self._asked(process, NOBODY, at)
         if now != before:
             error = another(self.names.kept[process], self.shown(before), at)
             if is_running():
@@ -272,19 +274,20 @@ class Histories:
             return f"Recv({self.mailboxes.kept[args[0]]})"
         return self.failures[args[0]].text if code == FAIL else f"{OPCODES[code]}{args}"
 
-    def _asked(self, process: int, at: Answer, children: frozenset[str]) -> Asked:
+    def _asked(self, process: int, children: frozenset[str], at: Answer) -> Asked:
         """What is asked, in numbers. The most frequent come first."""
+        kind = type(at)
+        if kind is WaitAny or kind is Recv:
+            return self._known.get(at) or self._note(at)  # type: ignore[arg-type]
         match at:
-            case ops.WaitAny() | ops.Recv():
-                return self._known.get(at) or self._note(at)
+            case ops.Done():
+                return OVER
             case ops.Send():
                 box, payload = self.mailboxes.of(at.mailbox), self.payloads.number(at.payload)
                 manner = at.buffered | at.may_wait << 1 | at.channelled << 2
                 return SEND, (box, payload, *at.key, manner)
             case ops.TestAny():
                 return TEST, at.slots
-            case ops.Done():
-                return EXIT, ()
             case ops.Failed():
                 number = self._failure_numbers.of((process, at.kind, at.brief))
                 if number == len(self.failures):

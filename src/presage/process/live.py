@@ -112,9 +112,11 @@ class RunningProcess:
         self._value: Any = None  # what the body returned
         self._error: BaseException | None = None  # what it raised
         self.thread = get_ident()
-        ask: Callable[[Op], Any] | None = None if is_coroutine else self._block
-        if guide is not None and not is_coroutine:
-            guide.stop, ask = self._block, guide.ask
+        ask: Callable[[Op], Any] | None = None
+        if not is_coroutine:
+            ask = block = self._block
+            if guide is not None:
+                guide.stop, ask = block, guide.ask
         self.context = (
             Context(name, seed, ask) if pace is None else PacedContext(name, seed, ask, pace)
         )

@@ -6,6 +6,7 @@ Nothing is reported on the word of tables alone: each finding is replayed from t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -149,7 +150,7 @@ def traced_violation(
 ) -> Violation:
     """The same, of a search that is `named` by target, parameters, seed, and where it begins."""
     kind, prop = {"eventually": "liveness", "deadlock": "deadlock"}, confirmed.prop
-    raised = RAISED.search(confirmed.why)
+    raised = re.search(RAISED, confirmed.why)
     where = raised.groups() if raised else ("", "")
     facts: dict[str, Any] = {
         "prop": prop.name if prop else "no_exception",

@@ -96,7 +96,9 @@ class _Services:
     def run(self, most: int) -> Once:
         broke = self._broken(at_end=False)
         run, calm = self._execution, not self._faults
-        while broke is None and len(run.steps) < most and run.wander(self._dice, calm=calm):
+        while broke is None and len(run.steps) < most:
+            if not run.wander(self._dice, run.likely(calm=calm)):
+                break
             broke = self._broken(at_end=False)
         at_rest: bool = self._sandbox.run(self._execution.world.at_rest)
         if broke is None and at_rest:

@@ -6,6 +6,7 @@ start, and what was found has to show itself again.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -144,7 +145,7 @@ def violation_of_run(
     program: Program, settings: Settings, execution: ProcessExecution, what: PropertyFailure
 ) -> Violation:
     """What a run breaks, with its trace."""
-    raised = RAISED.search(what.message)
+    raised = re.search(RAISED, what.message)
     where = raised.groups() if raised else ("", "")
     claims = {prop.name: (prop.source, prop.signature) for prop in program.properties}
     source, signature = claims.get(what.prop, where)

@@ -9,6 +9,7 @@ Invariant: what is returned was executed, breaks the same property, and is never
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
@@ -116,5 +117,6 @@ def same(one: PropertyFailure, other: PropertyFailure) -> bool:
     """Whether two violations are one: property, kind, and where an exception was raised."""
     if (one.prop, one.kind) != (other.prop, other.kind):
         return False
-    places = {each and each.groups() for each in map(RAISED.search, (one.message, other.message))}
+    found = (re.search(RAISED, each.message) for each in (one, other))
+    places = {each and each.groups() for each in found}
     return len(places) == 1

@@ -17,6 +17,7 @@ from typing import BinaryIO, Final, Literal, TypeVar
 
 import msgspec
 
+from presage._core import sha256
 from presage.errors import BadTrace
 from presage.trace import seal
 from presage.trace.trace import Trace
@@ -93,7 +94,7 @@ def file_name(trace: Trace) -> str:
         del told["trace"][name]
     for step in told["trace"]["steps"]:
         del step["lost"]  # which follows from the rest
-    digest = seal.sha256(msgspec.json.encode(told) + b"\n").hexdigest()[:8]
+    digest = sha256(msgspec.json.encode(told) + b"\n").hex()[:8]
     return f"{re.sub(r'[^A-Za-z0-9_-]+', '_', trace.prop)[:60] or 'trace'}-{digest}{SUFFIX}"
 
 

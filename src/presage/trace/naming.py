@@ -5,7 +5,10 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Iterator, Mapping
+from types import ModuleType
 from typing import Any
+
+from presage.model.functions import ABSENT, static_attribute
 
 
 def named(name: str, met: Mapping[str, list[type]], *, imports: bool) -> Any:
@@ -18,14 +21,12 @@ def named(name: str, met: Mapping[str, list[type]], *, imports: bool) -> Any:
     if len(classes) == 1:
         return classes[0]
     if "<locals>" not in path:
-        import inspect
-
         try:
             if not imports and module not in sys.modules:
                 raise ImportError
             found: Any = importlib.import_module(module)
             for part in path.split("."):
-                found = inspect.getattr_static(found, part)  # calls no code of the module
+                found = _attribute(found, part)
             return found.__func__ if isinstance(found, staticmethod) else found
         except (ImportError, AttributeError):
             pass
@@ -33,6 +34,19 @@ def named(name: str, met: Mapping[str, list[type]], *, imports: bool) -> Any:
     if len(living) == 1:
         return living[0]
     raise LookupError(name)
+
+
+def _attribute(holder: Any, name: str) -> Any:
+    """An attribute as it was written: no code of the module is called."""
+    if isinstance(holder, ModuleType):
+        found = vars(holder).get(name, ABSENT)
+    elif isinstance(holder, type):
+        found = static_attribute(holder, name, ABSENT)
+    else:
+        found = ABSENT
+    if found is ABSENT:
+        raise AttributeError(name)
+    return found
 
 
 def _classes(root: type) -> Iterator[type]:

@@ -13,6 +13,7 @@ from typing import Final, Literal
 
 import msgspec
 
+from presage._core import sha256
 from presage.trace import seal
 
 KIND: Final = "presage-origin"
@@ -75,4 +76,4 @@ def _content(origin: SavedOrigin) -> bytes:
 
 
 def _digest(origin: SavedOrigin) -> str:
-    return seal.sha256(_content(origin)).hexdigest()
+    return sha256(_content(origin)).hex()

@@ -13,7 +13,7 @@ from enum import Enum
 from math import isfinite
 from typing import Any, TypeAlias
 
-from presage.trace.seal import sha256
+from presage._core import sha256
 from presage.trace.show import NESTING_MAX, declared_fields, fields_of, show, written_by_hand
 
 Plain: TypeAlias = (
@@ -85,7 +85,7 @@ def shortened(text: str, most: int = TEXT_MAX) -> str:
     clean = text.encode("utf-8", "backslashreplace").decode("utf-8")
     if len(clean) <= most:
         return clean
-    digest = sha256(clean.encode()).hexdigest()[:8]
+    digest = sha256(clean.encode()).hex()[:8]
     return f"{clean[:most]}... ({len(clean):,} characters, digest {digest})"
 
 

@@ -13,12 +13,9 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
 
+from presage._core import hmac_sha256
 from presage.errors import BadKey
-
-if TYPE_CHECKING:
-    from hashlib import _Hash
 
 STATE = "XDG_STATE_HOME"
 FILE = "key"
@@ -50,10 +47,8 @@ def sign(kind: str, content: bytes) -> str | None:
 
 def key_for(kind: str) -> bytes | None:
     """The key that files of `kind` alone are signed with; None as for `sign`."""
-    import hmac
-
     try:
-        return hmac.digest(key(), kind.encode(), "sha256")
+        return hmac_sha256(key(), kind.encode())
     except BadKey:
         return None
 
@@ -90,21 +85,7 @@ def key() -> bytes:
 
 
 def _mac(secret: bytes, kind: str, content: bytes) -> str:
-    import hmac
-
-    return hmac.digest(secret, kind.encode() + b"\0" + content, "sha256").hex()
-
-
-def sha256(content: bytes = b"") -> _Hash:
-    """A digest, by what Python itself has: `hashlib` loads all ciphers of OpenSSL."""
-    try:
-        from _sha2 import sha256 as own  # type: ignore[import-not-found]
-    except ImportError:  # before Python 3.12
-        try:
-            from _sha256 import sha256 as own  # type: ignore[import-not-found]
-        except ImportError:
-            from hashlib import sha256 as own
-    return cast("_Hash", own(content))
+    return hmac_sha256(secret, kind.encode() + b"\0" + content).hex()
 
 
 def _make(folder: Path, path: Path) -> None:

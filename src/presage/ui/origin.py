@@ -8,7 +8,6 @@ import shlex
 from pathlib import Path
 
 SCRIPT = " --mpi "  # in the targets of mpi4py scripts, as their traces name them
-FILE = re.compile(r"(.+\.py)((?::.*)?)", re.DOTALL)
 
 
 def file_of(target: str) -> str | None:
@@ -18,7 +17,7 @@ def file_of(target: str) -> str | None:
             return shlex.split(target)[0]
         except (ValueError, IndexError):
             return None
-    match = FILE.fullmatch(target)
+    match = re.fullmatch(r"(?s)(.+\.py)(?::.*)?", target)
     return match[1] if match else None
 
 

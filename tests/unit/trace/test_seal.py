@@ -1,12 +1,16 @@
 """Who made a file: the key of this user, and nobody else's."""
 
+import hashlib
+import hmac
 import multiprocessing
 import os
+import random
 import stat
 from pathlib import Path
 
 import pytest
 
+from presage import _core as core
 from presage.errors import BadKey
 from presage.trace import seal
 
@@ -27,6 +31,14 @@ def test_a_signature_is_of_one_content_one_kind_and_one_key(folder: Path) -> Non
     (folder / seal.FILE).unlink()
     assert not seal.is_ours("trace", b"content", signed)
     assert seal.sign("trace", b"content") != signed
+
+
+def test_digests_and_signatures_are_those_of_python() -> None:
+    dice = random.Random(0)
+    for size in (*range(140), 1_000, 70_000):
+        key, content = dice.randbytes(dice.choice((0, 1, 32, 64, 65, 200))), dice.randbytes(size)
+        assert core.sha256(content) == hashlib.sha256(content).digest()
+        assert core.hmac_sha256(key, content) == hmac.digest(key, content, "sha256")
 
 
 def test_the_key_and_its_folder_are_the_users_alone(folder: Path) -> None:

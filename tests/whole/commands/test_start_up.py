@@ -68,8 +68,16 @@ def test_a_check_that_finds_a_violation_loads_no_debugger(tmp_path):
     _, child = loaded("check", "counter", cwd=tmp_path)
     assert "presage.ui.violation" in child
     assert len(child) <= 294
-    assert child.isdisjoint(("difflib", "inspect"))
+    assert child.isdisjoint(("difflib", "hashlib", "hmac", "inspect"))
     assert [name for name in child if name.startswith("presage.ui.debug")] == []
+
+
+def test_what_a_second_process_runs_loads_little(tmp_path):
+    modules = ("cli.second", "search.twin.backwards", "search.twin.rerun")
+    code = "; ".join(f"import presage.{module}" for module in modules)
+    (own,) = _listed("-P", "-c", code, cwd=tmp_path)
+    assert "presage.search.twin.rerun" in own
+    assert own.isdisjoint(("ctypes", "subprocess", "tempfile"))
 
 
 @pytest.mark.parametrize("command", ["--help", "systems --help", "graph --help"])

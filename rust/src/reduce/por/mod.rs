@@ -88,6 +88,16 @@ pub trait Machine {
     /// Every enabled step, process by process; all choices of a process are neighbours.
     fn enabled(&mut self, state: &Self::State, into: &mut Vec<Step>) -> Result<(), Self::Error>;
 
+    /// The enabled steps, or those up to the first process of which one is `awake`.
+    fn enabled_until(
+        &mut self,
+        state: &Self::State,
+        into: &mut Vec<Step>,
+        _awake: impl Fn(Step) -> bool,
+    ) -> Result<(), Self::Error> {
+        self.enabled(state, into)
+    }
+
     /// The enabled steps of one process.
     fn choices(
         &mut self,

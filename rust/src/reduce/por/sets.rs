@@ -63,6 +63,10 @@ impl<M: Machine> Backtrack<M> for Sets<M> {
         set.next < set.todo.len()
     }
 
+    fn begins_with_all(&self) -> bool {
+        self.kind == Kind::All
+    }
+
     fn begin(&mut self, stack: &mut Stack<'_, M>, step: Step) -> Result<(), M::Error> {
         let depth = stack.depth();
         if self.kind == Kind::All {

@@ -92,8 +92,13 @@ pub trait Backtrack<M: Machine>: Reversal<M> {
     /// Whether something is left to explore.
     fn has_more(&self, set: &Self::Set) -> bool;
 
+    /// Whether `begin` wants to see all enabled steps.
+    fn begins_with_all(&self) -> bool {
+        false
+    }
+
     /// Begin with `step`, the first that does not sleep of those enabled at the deepest level;
-    /// these are in `stack.steps`.
+    /// these are in `stack.steps`, as far as they were looked at.
     fn begin(&mut self, stack: &mut Stack<'_, M, Self::Set>, step: Step) -> Result<(), M::Error>;
 
     /// Take the next step to explore from the set of the deepest level.
@@ -186,7 +191,9 @@ impl<'a, M: Machine, S: Default> Stack<'a, M, S> {
             return Ok(true);
         }
         self.steps.clear();
-        self.machine.enabled(&level.state, &mut self.steps)?;
+        let awake = |step| !backtrack.begins_with_all() && !level.sleeps(step);
+        self.machine
+            .enabled_until(&level.state, &mut self.steps, awake)?;
         let how = if self.steps.is_empty() {
             End::Over
         } else if depth >= visitor.depth() {

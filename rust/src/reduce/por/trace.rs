@@ -157,28 +157,67 @@ impl<L: Clone> Trace<L> {
             clock.extend_from_slice(&self.events[last].clock);
         }
         clock.resize(self.own.len().max(who + 1), 0);
-        let can_be_disabled = machine.can_be_disabled(label);
+        if machine.can_be_disabled(label) {
+            self.meet_all(machine, who, label, clock, races);
+        } else {
+            self.meet_last(machine, who, label, clock, races);
+            self.leave_races(machine, label, races);
+        }
+    }
+
+    /// Find all dependent events that are not in the clock, and join theirs.
+    fn meet_all<M: Machine<Label = L>>(
+        &self,
+        machine: &M,
+        who: usize,
+        label: &L,
+        clock: &mut [u32],
+        found: &mut Vec<usize>,
+    ) {
+        let dependent = |&&event: &&usize| machine.dependent(&self.events[event].label, label);
         for (other, own) in self.own.iter().enumerate() {
-            let unseen = match other == who {
-                true => &[],
-                false => &own[clock[other] as usize..],
-            };
-            let dependent = |&&event: &&usize| machine.dependent(&self.events[event].label, label);
-            let mut found = unseen.iter().rev().filter(dependent);
-            match can_be_disabled {
-                true => races.extend(found),
-                false => races.extend(found.next()),
+            if other != who {
+                let unseen = &own[clock[other] as usize..];
+                found.extend(unseen.iter().rev().filter(dependent));
             }
         }
-        for &event in races.iter() {
-            let known = &self.events[event].clock;
-            let joined = clock.iter_mut().zip(known);
-            joined.for_each(|(mine, &its)| *mine = (*mine).max(its));
+        found.iter().for_each(|&event| self.join(clock, event));
+    }
+
+    /// Find the last dependent event of each process that is not in the clock, and join its clock.
+    /// The process that moved last comes first: what happens before its event is in the clock then.
+    fn meet_last<M: Machine<Label = L>>(
+        &self,
+        machine: &M,
+        who: usize,
+        label: &L,
+        clock: &mut [u32],
+        found: &mut Vec<usize>,
+    ) {
+        let dependent = |&&event: &&usize| machine.dependent(&self.events[event].label, label);
+        let latest = self.steps.len().checked_sub(1);
+        let latest = latest.map_or(who, |last| self.events[last].who);
+        let others = (0..self.own.len()).filter(|&other| other != latest);
+        for other in std::iter::once(latest).chain(others) {
+            if other == who {
+                continue;
+            }
+            let unseen = &self.own[other][clock[other] as usize..];
+            if let Some(&event) = unseen.iter().rev().find(dependent) {
+                found.push(event);
+                self.join(clock, event);
+            }
         }
-        if can_be_disabled {
-            return;
-        }
-        // One that comes before another found is ordered by that one: no race.
+        found.sort_unstable_by_key(|&event| self.events[event].who);
+    }
+
+    fn join(&self, clock: &mut [u32], event: usize) {
+        let joined = clock.iter_mut().zip(&self.events[event].clock);
+        joined.for_each(|(mine, &its)| *mine = (*mine).max(its));
+    }
+
+    /// Leave those that are races: one that comes before another found is ordered by that one.
+    fn leave_races<M: Machine<Label = L>>(&self, machine: &M, label: &L, races: &mut Vec<usize>) {
         let found = races.len();
         for at in 0..found {
             let one = races[at];

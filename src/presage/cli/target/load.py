@@ -17,25 +17,21 @@ from pathlib import Path
 from types import CoroutineType, FunctionType, ModuleType
 from typing import Any, TypeAlias
 
-from msgspec import Struct, UnsetType, field
-from msgspec.structs import replace
+from msgspec import Struct, field
 
+from presage.cli.target.factory import is_function_of, returns_system
 from presage.cli.target.importing import error_text, import_file, import_module, mpi, unknown
 from presage.cli.target.parameters import Parameter, parameters_of, taken_by, takes_any, write
-from presage.cli.target.trust import is_function_of, place_of, returns_system
 from presage.errors import BadTarget, PresageError, did_you_mean
-from presage.execution.begin import system_of
 from presage.lifeline import is_interrupt
 from presage.model.service.service import Service
 from presage.model.world.system import System
 from presage.process.program import Program
 from presage.systems import SHIPPED
-from presage.trace.origin import vouch
-from presage.trace.trace import Trace
 from presage.ui.origin import SCRIPT
 
 Checkable: TypeAlias = System | Program
-COMMAND = re.compile(r"(\S*/)?python[0-9.]*\s+\S")  # a command line, of which nodes are made
+COMMAND = r"(\S*/)?python[0-9.]*\s+\S"  # a command line, of which nodes are made
 
 
 class Loaded(Struct, frozen=True):
@@ -127,31 +123,9 @@ def _script(target: str) -> Program:
         ) from error
 
 
-def load_traced(
-    trace: Trace,
-    path: str | Path,
-    target: str | None = None,
-    command: str = "replay",
-    *,
-    trust: bool = False,
-) -> Loaded:
-    """The system of `trace`, read from `path`: the one it names, or `target` if that is given.
-
-    What the trace names runs only if it may (see `trust.py`); `trust`: whoever made the trace.
-    """
-    if target is not None:
-        loaded = load(target, trace.parameters)
-    else:
-        place = place_of(trace, path, command, trust)
-        loaded = load(place.target, trace.parameters, place.folder, typed=place.own)
-    if trust and not isinstance(trace.origin, UnsetType):
-        vouch(trace.origin)
-    return replace(loaded, system=system_of(loaded.system, trace))
-
-
 def find(target: str, folder: Path | None = None) -> Checkable | Callable[..., Any]:
     """The `System`, or the factory of one, that `target` names."""
-    if COMMAND.match(target):
+    if re.match(COMMAND, target):
         from presage.frontends.real.command import command_system
 
         return functools.partial(command_system, target)

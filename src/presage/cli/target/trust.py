@@ -5,35 +5,23 @@ with presage, or if the trace was made by this user on this machine, which its s
 is then taken from the very folder it was in when the trace was made, from wherever it is replayed:
 a signed trace that was put beside other code does not lead to that. Everything else is refused,
 with what the trace names and what to type.
-
-Whoever names it: a callable is called only if it is said to return a system. That is an annotation,
-or, for a target that the user typed, that it is a function of the very file that was named.
 """
 
 from __future__ import annotations
 
-import functools
 import shlex
-import types
-import typing
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from presage.cli.target.parameters import write
 from presage.errors import BadTrace, Untrusted
-from presage.model.world.system import System
-from presage.process.program import Program
 from presage.systems import SHIPPED
 from presage.trace import codec
 from presage.trace.trace import Trace
 from presage.ui.origin import SCRIPT, file_of
-
-CHECKABLE = (System, Program)
-NAMES = ("System", "Program")
 
 
 class Place(Struct, frozen=True):
@@ -87,34 +75,6 @@ def _in_folder(target: str, folder: Path) -> Place | None:
     if SCRIPT in target:
         return Place(shlex.join([str(found), *shlex.split(target)[1:]]))
     return Place(str(found) + target.removeprefix(file))
-
-
-def returns_system(thing: Any) -> bool:
-    """Whether a call of `thing` is said to give a `System` or a `Program`."""
-    while isinstance(thing, functools.partial):
-        thing = thing.func
-    if isinstance(thing, type):
-        return issubclass(thing, CHECKABLE)
-    if not hasattr(thing, "__annotations__"):
-        thing = type(thing).__call__
-    written = getattr(thing, "__annotations__", {}).get("return")
-    try:
-        written = typing.get_type_hints(thing).get("return", written)
-    except Exception:  # an annotation may name what exists only for a type checker
-        pass
-    if isinstance(written, str):  # it could not be looked up: believe its name
-        return all(part.strip().split(".")[-1] in NAMES for part in written.split("|"))
-    is_union = typing.get_origin(written) in (typing.Union, types.UnionType)
-    parts = typing.get_args(written) if is_union else (written,)
-    return all(isinstance(part, type) and issubclass(part, CHECKABLE) for part in parts)
-
-
-def is_function_of(target: str, thing: Any) -> bool:
-    """Whether `thing` is written in the file that `target` names."""
-    file = file_of(target)
-    if file is None or not isinstance(thing, types.FunctionType):
-        return False
-    return Path(thing.__code__.co_filename).resolve() == Path(file).resolve()
 
 
 def _likely(path: Path) -> Iterator[Path]:

@@ -213,5 +213,6 @@ def _annotations(cls: Any) -> dict[str, Any]:
 
 def _is_class_variable(annotation: Any) -> bool:
     if isinstance(annotation, str):
-        return re.match(r"\s*(\w+\.)*ClassVar\b", annotation) is not None
+        found = "ClassVar" in annotation and re.match(r"\s*(\w+\.)*ClassVar\b", annotation)
+        return bool(found)
     return annotation is ClassVar or get_origin(annotation) is ClassVar

@@ -18,9 +18,9 @@ from pathlib import PurePath
 from types import CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any
 
+from presage._core import sha256
 from presage.model.world.system import System
 from presage.process.program import Program
-from presage.trace.seal import sha256
 
 PLAIN = (type(None), bool, int, float, complex, str, bytes)
 # Of classes: where they stand, what Python derives from the rest, and caches.
@@ -61,7 +61,7 @@ class Definition:
 
     def __init__(self, system: System | Program) -> None:
         self.classes: dict[str, list[type]] = {}
-        self._hash = sha256()
+        self._parts: list[bytes] = []
         self._met: dict[int, int] = {}  # address -> its number, in the order of the walk
         self._kept: list[Any] = []  # so that no address is used twice
         self._waiting: deque[Any] = deque()
@@ -72,19 +72,19 @@ class Definition:
             self._put(*system.sources())
         else:
             contents = (file.read_bytes() for file in system.files)
-            self._put(*sorted(sha256(content).hexdigest() for content in contents))
+            self._put(*sorted(sha256(content).hex() for content in contents))
         while self._waiting:
             thing = self._waiting.popleft()
             if isinstance(thing, type):
                 self._class(thing)
             else:
                 self._function(thing)
-        self.digest = self._hash.hexdigest()
+        self.digest = sha256(b"".join(self._parts)).hex()
 
     def _put(self, *texts: object) -> None:
         for text in texts:
             data = str(text).encode("utf-8", "surrogatepass")
-            self._hash.update(b"%d:%b" % (len(data), data))
+            self._parts.append(b"%d:%b" % (len(data), data))
 
     def _seen(self, thing: Any) -> bool:
         """Number `thing`; true if it has a number already, which then stands for it."""

@@ -6,12 +6,16 @@ that do not ask for it iterate sets as ever.
 
 from __future__ import annotations
 
-import ctypes
 import gc
 from collections.abc import Callable
 from typing import Any
 
-from presage._core import goes_backwards, may_go_backwards, never_go_backwards
+from presage._core import (
+    goes_backwards,
+    may_go_backwards,
+    never_go_backwards,
+    notice_methods,
+)
 
 _pop = set.pop
 
@@ -32,7 +36,7 @@ def _replace_pop(function: Callable[..., Any]) -> bool:
     if not isinstance(attributes, dict) or "pop" not in attributes:
         return False
     attributes["pop"] = function
-    ctypes.pythonapi.PyType_Modified(ctypes.py_object(set))
+    notice_methods(set)
     return True
 
 

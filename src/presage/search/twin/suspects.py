@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import ast
 import builtins
-import linecache
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
 from types import FunctionType, ModuleType
 from typing import Any
@@ -21,9 +20,10 @@ import msgspec
 
 from presage.model.service.service import Service
 from presage.model.source import PRESAGE, SHIPPED, is_standard
+from presage.model.trees import functions
 from presage.model.world.system import System
 from presage.records import NamedTuple
-from presage.search.twin.sets import Function, Sets, children
+from presage.search.twin.sets import Function, Sets
 
 # Modules that tell nothing of the process they are in, and make no sets, as `operator.sub` would,
 # or msgspec where it decodes one. Of others, some functions are refused.
@@ -38,9 +38,6 @@ TELLING = frozenset(
 )
 TEXTS = frozenset("str repr format ascii print".split())
 DEPTH_MAX = 3  # of what is in constants
-Node = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-# Per file its lines, as `linecache` has them, and its functions by their first line.
-PARSED: dict[str, tuple[Sequence[str] | None, dict[int, list[Node]]]] = {}
 
 
 class _Unclear(Exception):
@@ -152,34 +149,20 @@ class _Scan:
             return  # as dataclasses make them
         if not _is_users(sys.modules.get(function.__module__)):
             return
-        nodes = self._nodes(code.co_filename).get(code.co_firstlineno, [])
+        nodes = functions(code.co_filename).get(code.co_firstlineno, [])
         nodes = [node for node in nodes if getattr(node, "name", code.co_name) == code.co_name]
         if not nodes:
             raise _Unclear
-        functions = [Function.of(node) for node in nodes]
-        self.functions += functions
+        code_of = [Function.of(node) for node in nodes]
+        self.functions += code_of
         scope = {**vars(builtins), **function.__globals__}
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
             try:
                 scope[name] = cell.cell_contents
             except ValueError:  # not assigned yet
                 raise _Unclear from None
-        for each in functions:
+        for each in code_of:
             self._names(each, scope)
-
-    def _nodes(self, file: str) -> dict[int, list[Node]]:
-        lines = linecache.getlines(file)
-        known, found = PARSED.get(file, (None, {}))
-        if known is not lines:
-            found = {}
-            inside: list[ast.AST] = [ast.parse("".join(lines))]
-            for node in inside:  # grows meanwhile
-                inside += children(node)
-                if isinstance(node, Node):
-                    marks = [each.lineno for each in getattr(node, "decorator_list", [])]
-                    found.setdefault(min([node.lineno, *marks]), []).append(node)
-            PARSED[file] = (lines, found)
-        return found
 
     def _names(self, function: Function, scope: dict[str, Any]) -> None:
         """Follow what the code names, and refuse what tells of the process."""

@@ -12,7 +12,7 @@ written for clarity, does the same steps in the same order.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from heapq import heappop, heappush, heappushpop, heapreplace
 from typing import Any, TypeAlias
 
@@ -96,6 +96,11 @@ def is_frozen(value: Any) -> bool:
 
 class PlainRun:
     """Takes steps until there are none, or something fails."""
+
+    # No script: nothing is run a second time here.
+    script: Sequence[Response] = ()
+    left: int = 0
+    watched: int = 0
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -181,9 +186,6 @@ class PlainRun:
         if time > self._now:
             self._now = time
         return self._answers[kind](member, op)
-
-    def replay(self) -> None:
-        """Nothing is run a second time here."""
 
     def meet(self, op: Any, wait: Any) -> Response:
         """The answer to the wait for a post: at once, if nobody would be next before either."""

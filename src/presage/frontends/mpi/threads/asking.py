@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from greenlet import GreenletExit
@@ -22,12 +23,14 @@ TESTS = frozenset({ops.TestAny, ops.Poll, ops.Probe})
 class Asking:
     """Stands where the process has its way to ask, and its guide."""
 
+    # No script: threads have to see what is posted, also where the answers are known.
+    script: Sequence[Response] = ()
+    left: int = 0
+    watched: int = 0
+
     def __init__(self, threads: Threads) -> None:
         self._threads = threads
         self._is_meeting = False  # what is posted is waited for at once
-
-    def replay(self) -> None:
-        """Nothing: threads have to see what is posted, also where the answers are known."""
 
     def ask(self, op: Op) -> Any:
         """Stands in for `Context.ask`."""
