@@ -212,11 +212,12 @@ def test_a_copy_serves_one_node_whose_name_and_environment_its_modules_saw(tmp_p
     assert report.exhausted and not report.violations
 
 
-def test_a_clock_of_the_c_library_is_named_with_its_line(isolation) -> None:
-    lib = isolation("import ctypes\nclock = ctypes.CDLL(None).clock_gettime\n")
-    with pytest.raises(Bypassed, match=r"lib.py:2: node `n` takes `clock_gettime`"):
+@pytest.mark.parametrize("name", ["clock_gettime", "getifaddrs"])
+def test_what_the_c_library_knows_of_the_host_is_named_with_its_line(isolation, name) -> None:
+    lib = isolation(f"import ctypes\nclock = ctypes.CDLL(None).{name}\n")
+    with pytest.raises(Bypassed, match=rf"lib.py:2: node `n` takes `{name}`"):
         run(lib, lambda module: None)
-    assert ctypes.CDLL(None).clock_gettime  # outside nobody minds
+    assert getattr(ctypes.CDLL(None), name)  # outside nobody minds
 
 
 def test_shared_modules_are_executed_once(tmp_path, monkeypatch) -> None:

@@ -34,7 +34,8 @@ NATIVE = frozenset(
     "clock_gettime clock gettimeofday time ftime nanosleep usleep sleep getrandom rand random"
     " arc4random open open64 fopen read write send recv sendto recvfrom socket connect bind listen"
     " accept select poll epoll_wait fork vfork clone execve system popen kill getpid gethostname"
-    " getaddrinfo pthread_create mmap syscall mach_absolute_time QueryPerformanceCounter".split()
+    " getaddrinfo gethostbyname getifaddrs pthread_create mmap syscall mach_absolute_time"
+    " QueryPerformanceCounter".split()
 )
 OF_THREADS = "pthread_"  # functions of C that would take the number of a thread for an address
 
