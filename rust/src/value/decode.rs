@@ -235,10 +235,10 @@ impl<'c, 'py, 'b> Decoder<'c, 'py, 'b> {
 fn all_there(found: usize, count: usize) -> PyResult<()> {
     match found == count {
         true => Ok(()),
-        false => Err(PyValueError::new_err(
-            "two different elements of a set, or keys of a dict, became equal in a copy; \
-             their `__eq__` and `__hash__` must depend on their state alone",
-        )),
+        false => Err(Python::attach(|py| {
+            let make = || py.import("presage.errors")?.getattr("NotCopied")?.call0();
+            make().map_or_else(|error| error, PyErr::from_value)
+        })),
     }
 }
 

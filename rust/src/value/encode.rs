@@ -36,6 +36,8 @@ pub struct Encoder<'c, 'py> {
     pub plain: bool,
     /// Prove that reduced objects round-trip? Not inside such a proof.
     pub proving: bool,
+    /// Is this inside of what an object was reduced to?
+    pub reducing: bool,
     origin: usize,      // where in `out` this value begins
     starts: Vec<usize>, // where the entries of the dicts and sets being written begin
 }
@@ -52,6 +54,7 @@ impl<'c, 'py> Encoder<'c, 'py> {
             held: None,
             plain: false,
             proving: true,
+            reducing: false,
             origin,
             starts: Vec::new(),
         }

@@ -4,8 +4,8 @@
 //! comes a second time is shared: a later step that changes it here would change it there as well,
 //! and in a state rebuilt from bytes it would not.
 //!
-//! Invariant: only objects that the state itself keeps alive are noted, so no address comes twice
-//! by chance.
+//! Invariant: only objects that the state or `recipes` keep alive are noted, so no address comes
+//! twice by chance.
 
 use pyo3::prelude::*;
 use rustc_hash::FxHashSet;
@@ -22,6 +22,8 @@ pub struct Held {
     many: FxHashSet<usize>,
     /// Look for this object alone, and stop where it is first met; 0: note them all.
     wanted: usize,
+    /// What objects were reduced to: it lives as long as addresses in there count.
+    recipes: Vec<Py<PyAny>>,
 }
 
 impl Held {
@@ -30,6 +32,10 @@ impl Held {
             wanted: address,
             ..Held::default()
         }
+    }
+
+    pub fn keep(&mut self, recipe: &Bound<'_, PyAny>) {
+        self.recipes.push(recipe.clone().unbind());
     }
 
     /// Note an object; was it there already, or is it the one that is looked for?
@@ -48,7 +54,7 @@ impl Held {
 }
 
 impl<'py> Encoder<'_, 'py> {
-    /// Note a mutable object that the state keeps alive.
+    /// Note a mutable object that lives as long as addresses count.
     #[inline]
     pub fn hold(&mut self, object: &Bound<'py, PyAny>, frame: &Frame<'_>) -> Encoded {
         let address = object.as_ptr() as usize;

@@ -40,13 +40,16 @@ impl<'py> Encoder<'_, 'py> {
         }
         let start = self.out.len();
         self.mutable |= !reduction.trusted;
-        if !reduction.trusted {
+        // In a recipe stand parts that a library shares and nobody changes, such as data types.
+        if !reduction.trusted && !self.reducing {
             self.hold(object, frame)?;
         }
-        // What a recipe is made of may live no longer than this: its addresses mean nothing.
-        let held = self.held.take();
+        if let Some(held) = self.held.as_deref_mut() {
+            held.keep(&reduced);
+        }
+        let outer = std::mem::replace(&mut self.reducing, true);
         let written = self.recipe(object, &reduced, frame);
-        self.held = held;
+        self.reducing = outer;
         written?;
         if self.proving && !reduction.trusted {
             self.prove(object, start)?;
@@ -76,14 +79,14 @@ impl<'py> Encoder<'_, 'py> {
             self.ingredient(object, &argument, frame)?;
         }
         self.state(&part(2), frame)?;
-        let items = gather(object, &part(3))?;
+        let items = self.gather(object, &part(3))?;
         put_length(self.out, items.len());
         for (index, item) in items.iter().enumerate() {
             let place = || format!("[{index}]");
             self.value(item, frame)
                 .map_err(|fail| fail.at(frame.depth, place))?;
         }
-        let pairs = gather(object, &part(4))?;
+        let pairs = self.gather(object, &part(4))?;
         put_length(self.out, pairs.len());
         for pair in &pairs {
             self.pair(&pair.extract()?, frame)?;
@@ -153,18 +156,23 @@ impl<'py> Encoder<'_, 'py> {
             )),
         }
     }
-}
 
-/// Everything an optional iterator of the object gives.
-fn gather<'py>(
-    object: &Bound<'py, PyAny>,
-    items: &Bound<'py, PyAny>,
-) -> Encoded<Vec<Bound<'py, PyAny>>> {
-    if items.is_none() {
-        return Ok(Vec::new());
+    /// Everything an optional iterator of the object gives.
+    fn gather(
+        &mut self,
+        object: &Bound<'py, PyAny>,
+        items: &Bound<'py, PyAny>,
+    ) -> Encoded<Vec<Bound<'py, PyAny>>> {
+        if items.is_none() {
+            return Ok(Vec::new());
+        }
+        let items = items
+            .try_iter()
+            .and_then(|items| items.collect::<PyResult<Vec<_>>>());
+        let items = items.map_err(|error| Fail::raised(&object.get_type(), error))?;
+        if let Some(held) = self.held.as_deref_mut() {
+            items.iter().for_each(|item| held.keep(item));
+        }
+        Ok(items)
     }
-    let items = items
-        .try_iter()
-        .and_then(|items| items.collect::<PyResult<Vec<_>>>());
-    items.map_err(|error| Fail::raised(&object.get_type(), error))
 }

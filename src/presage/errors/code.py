@@ -31,6 +31,22 @@ class NotState(PresageError):
         return NotState(self.path, self.type_name, self.reason, where + self.where)
 
 
+class NotCopied(PresageError, ValueError):
+    """Cause: elements of a set, or keys of a dict, are equal in a copy that are not in the state.
+
+    Remedy: let `__eq__` and `__hash__` depend on the state of an object alone, which stays as it is
+    while the object is in there.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(
+            "two different elements of a set, or keys of a dict, became equal in a copy",
+            "an object that was changed after it was put there, or that its address makes equal",
+            "let `__eq__` and `__hash__` depend on the state of the object alone; take it out, and"
+            " put it back, to change it",
+        )
+
+
 class Sharing(PresageError):
     """Cause: one mutable object is reachable by two paths of a node's state.
 

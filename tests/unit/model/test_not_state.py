@@ -26,8 +26,9 @@ from unit.model.value_samples import (
     made,
 )
 
+from presage import Call, Service, System, check, state
 from presage._core import Codec
-from presage.errors import NotState
+from presage.errors import NotCopied, NotState
 
 
 @pytest.fixture
@@ -246,5 +247,32 @@ def test_elements_that_merge_in_a_copy_are_noticed(codec: Codec) -> None:
     both = {first, second}
     del first.apart  # type: ignore[attr-defined]
     data = codec.encode(both)
-    with pytest.raises(ValueError, match="became equal in a copy"):
+    with pytest.raises(NotCopied, match="became equal in a copy"):
         codec.decode(data)
+    assert issubclass(NotCopied, ValueError)  # which readers of foreign bytes catch
+
+
+class Number:
+    def __init__(self, value: int) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Number) and self.value == other.value
+
+    def __hash__(self) -> int:
+        return self.value
+
+
+class Merging(Service):
+    numbers: set[Number] = state(set)
+
+    def merge(self) -> None:
+        one = Number(1)
+        self.numbers = {one, Number(2)}
+        one.value = 2
+
+
+def test_a_step_after_which_elements_merge_is_an_error_of_the_checked_code() -> None:
+    system = System({"a": Merging()}, calls={"a": [Call("merge")] * 2})
+    with pytest.raises(NotCopied, match="an object that was changed after it was put there"):
+        check(system, traces=None)

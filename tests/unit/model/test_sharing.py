@@ -1,7 +1,10 @@
 """One mutable object in two places of a state is refused, with both places and the code."""
 
+from array import array
 from collections import deque
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
+from functools import partial
 from typing import Any, NamedTuple
 
 import pytest
@@ -29,6 +32,10 @@ class Pair(NamedTuple):
 
 class Nothing:
     __slots__ = ()
+
+
+def push(to: list[int]) -> None:
+    to.append(1)
 
 
 class Log(Service):
@@ -66,6 +73,19 @@ class Log(Service):
         self.history[0] = 1
         self.note = self.current
 
+    def in_a_partial(self) -> None:
+        self.history[1] = partial(push, self.current)
+
+    def in_two_partials(self) -> None:
+        items: list[int] = []
+        self.history[1] = partial(push, items)
+        self.history[2] = partial(push, to=items)
+
+    def parts_of_libraries(self) -> None:
+        zone = timezone(timedelta(hours=1))
+        self.history = {n: datetime(2020, 1, n, tzinfo=zone) for n in (1, 2)}
+        self.current = [partial(push, []), partial(push, []), array("i", [1]), array("i", [1])]
+
     def a_copy(self) -> None:
         self.history[1] = list(self.current)
 
@@ -102,6 +122,8 @@ SHARED = {
     "an_object": ("self.history[0]", "self.current[0]", "Entry"),
     "part_of_an_object": ("self.history[0].sent", "self.current", "list"),
     "a_ghost": ("self.current", "self.note", "list"),
+    "in_a_partial": ("self.history[1][1][0]", "self.current", "list"),
+    "in_two_partials": ("self.history[1][1][0]", "self.history[2][2]['to']", "list"),
 }
 
 
@@ -128,7 +150,7 @@ def test_a_live_world_refuses_it_in_the_same_words(mode):
     assert str(caught.value) == str(checked.value)
 
 
-@pytest.mark.parametrize("mode", ["a_copy", "immutable", "an_empty_object"])
+@pytest.mark.parametrize("mode", ["a_copy", "immutable", "an_empty_object", "parts_of_libraries"])
 def test_copies_and_immutable_objects_may_be_anywhere(mode):
     check(log(mode), traces=None).assert_holds()
 
