@@ -58,7 +58,7 @@ class Buffer(msgspec.Struct, eq=False):
 
     @classmethod
     def of(cls, view: memoryview, datatype: Any, count: int, origin: int = 0) -> Buffer:
-        return cls(view, datatype, count, None, None, origin, datatype.known_layout)
+        return cls(view, datatype, count, None, None, origin, datatype._known_layout)
 
     @property
     def sign(self) -> str:

@@ -81,7 +81,7 @@ class TypeHandle(Attributed, StateHandle):
         return state._layout
 
     @property
-    def known_layout(self) -> Layout | None:
+    def _known_layout(self) -> Layout | None:
         """The same; None of a null type, and of one that was freed."""
         state = self._state
         return None if state is None or state.freed else state._layout or state.layout
