@@ -1,5 +1,6 @@
 """What the native core gives back; `_results.pyi` says what these are."""
 
+from presage._core import Callers as Callers
 from presage._core import CriticalStep as CriticalStep
 from presage._core import CycleOutcome as CycleOutcome
 from presage._core import Exporter as Exporter
