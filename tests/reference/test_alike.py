@@ -4,6 +4,7 @@ Also: nothing is lost where nothing is left out, nor where nodes are interchange
 """
 
 import random
+import weakref
 from collections import Counter
 from copy import copy
 from itertools import count, islice
@@ -38,6 +39,7 @@ def wanted(batch):
 def with_states(system):
     """The same system, and a set that a property of it fills with the states that are judged."""
     states, encode = set(), system.codec.encode
+    met = weakref.ref(states)  # or the search would find that a property keeps something
 
     def everything(world):
         reader = world._reader
@@ -47,7 +49,7 @@ def with_states(system):
             own = (at for at in range(1, len(node.fields) + 1) if at not in node.ghosts)
             parts.append([reader.value(node.index, at) for at in own])
         parts.append([reader.observer(at) for at in range(len(system.observers))])
-        states.add(encode(parts))
+        met().add(encode(parts))
         return True
 
     watched = copy(system)

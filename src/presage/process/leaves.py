@@ -250,6 +250,7 @@ class _Table:
         self._hooked = False
 
     def up(self) -> None:
+        assert DISPATCHERS, "nothing would be refused: `complete` comes first"
         with self._lock:
             self.depth += 1
             if self.depth == 1:
