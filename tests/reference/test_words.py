@@ -62,6 +62,6 @@ def test_predicates_run_less_often_than_without(monkeypatch):
     for parts in (True, False):
         if not parts:
             monkeypatch.setattr(nodes, "_recorder", lambda predicate, node: None)
-        reports = [check(worded_system(seed), states=400, **HOW) for seed in range(8)]
+        reports = [check(worded_system(seed), states=400, **HOW) for seed in range(24)]
         often[parts] = sum(report.property_runs for report in reports)
     assert often[True] < often[False]
