@@ -94,17 +94,17 @@ HELD = {
 def test_what_a_whole_package_holds_is_whose_that_is(library, monkeypatch, place, outside) -> None:
     """Else there would be two of each class, and late imports would come from the wrong one."""
     rest = "import free as _\ndel _\nfrom held.state import Base, late\nimport held.rest\n"
-    folder = library({**HELD, "whole/__init__.py": rest}, place)
-    Path(folder, "whole", "part.abi3.so").write_bytes(IMPORTS)
+    folder = library({**HELD, "bundle/__init__.py": rest}, place)
+    Path(folder, "bundle", "part.abi3.so").write_bytes(IMPORTS)
     given = () if place == "site-packages" else (folder,)
     monkeypatch.setattr(sys, "path", [*sys.path, folder])
     before = set(sys.modules)
     try:
         if outside:
-            importlib.import_module("whole")
+            importlib.import_module("bundle")
         isolation = Isolation(path=given)
         for _ in range(2):
-            copy, whole = boot(isolation, "whole")
+            copy, whole = boot(isolation, "bundle")
             with copy.inside():
                 state = importlib.import_module("held.state")
                 assert whole.Base is state.Base
@@ -117,12 +117,12 @@ def test_what_a_whole_package_holds_is_whose_that_is(library, monkeypatch, place
 
 
 def test_what_a_process_had_for_itself_stays_so(library) -> None:
-    folder = library({**HELD, "whole/__init__.py": "from held.state import Base\n"})
-    Path(folder, "whole", "part.abi3.so").write_bytes(IMPORTS)
+    folder = library({**HELD, "bundle/__init__.py": "from held.state import Base\n"})
+    Path(folder, "bundle", "part.abi3.so").write_bytes(IMPORTS)
     isolation = Isolation(path=(folder,))
     copy, state = boot(isolation, "held.state")
     with copy.inside():
-        whole = importlib.import_module("whole")
+        whole = importlib.import_module("bundle")
         assert importlib.import_module("held.state") is state
     assert whole.Base is not state.Base
     assert isolation.sources.kind("held") == PRIVATE
