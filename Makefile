@@ -13,6 +13,8 @@ RUST_SOURCES := rust/Cargo.toml rust/build.rs $(wildcard rust/Cargo.lock) $(shel
 PEER_SOURCES := $(addprefix benchmarks/stateright/,Cargo.toml Cargo.lock) \
 	$(shell find benchmarks/stateright/src -name '*.rs' 2>/dev/null)
 CRATES := rust benchmarks/stateright
+# Of the random systems that slow tests name; with 1, all of them, in 20 minutes.
+SYSTEMS ?= 0.5
 LOCK := requirements/dev.txt
 BUILD_LOCK := requirements/build.txt
 

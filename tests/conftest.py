@@ -58,7 +58,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     slow: list[list[pytest.Item]] = [[] for _ in range(workers)]
     quick = [each for each in items if not each.get_closest_marker("slow")]
     files = groupby((each for each in items if each.get_closest_marker("slow")), lambda it: it.path)
-    for _, file in files:
+    for file in sorted((list(file) for _, file in files), key=len):  # a test of few takes long
         min(slow, key=len).extend(file)
     share, begin = -(-len(items) // workers), 0
     items.clear()

@@ -138,3 +138,23 @@ def test_what_there_is_not_is_told(tmp_path):
     path = written(tmp_path, "MPI.Nothing\n")
     status, _, err = mpirun(path, folder=tmp_path)
     assert status == 1 and "mpi4py.MPI has no `Nothing`" in err
+
+
+def test_what_a_rank_may_not_do_ends_it_where_it_asks_next_whatever_it_catches(tmp_path):
+    text = """\
+import socket
+for turn in range(9):
+    if rank == 0:
+        if turn == 3:
+            try:
+                socket.socket()
+            except Exception:
+                pass
+        comm.send(turn, 1)
+        print(comm.recv(source=1))
+    else:
+        comm.send(comm.recv(source=0), 0)
+"""
+    status, out, err = mpirun("-n", 2, written(tmp_path, text).name, folder=tmp_path)
+    assert (status, out) == (3, "0\n1\n2\n")
+    assert "process `rank 0` opens a socket, which presage cannot control" in err

@@ -22,14 +22,16 @@ STATES_MAX = 150
 SYSTEMS_PER_TEST = 5  # on every run
 SYSTEMS_PER_BATCH = 30  # 330 from saved states, 90 with filters, 90 with nodes outside
 EVERYTHING = Limits(keep_going=True)
-SANDBOX = Sandbox()
+SANDBOX = Sandbox()  # another for each time that these tests are begun
 KERNELS = WeakKeyDictionary()
 
 
 @pytest.fixture(autouse=True, scope="module")
 def watched():
-    with SANDBOX:
+    global SANDBOX
+    with Sandbox() as SANDBOX:
         yield
+    KERNELS.clear()
 
 
 def drawn(seed):

@@ -6,6 +6,7 @@ what is handed over can connect them.
 
 import functools
 from itertools import count
+from math import ceil
 
 import pytest
 from reference.batches import FACTOR
@@ -120,7 +121,7 @@ def compare(make, reduction, seed, sandbox):
         *(
             pytest.param(make, batch, marks=pytest.mark.slow)
             for make in MAKERS
-            for batch in range(1, 1 + round(FACTOR))
+            for batch in range(1, 1 + ceil(FACTOR))
         ),
     ],
 )

@@ -204,10 +204,12 @@ class PlainRun:
     def _give_way(self, wait: Any) -> Response | None:
         """The running process waits for its post: who is next goes on at once, if it does, too."""
         member, turns = self._member, self._turns
+        assert member is not None and member.post is not None
         following = turns[0][2] if turns else None
         if following is None or following.post is None:
             return None
-        assert member is not None and member.post is not None
+        if member.live.context.error is not None:  # which ends it where it stops
+            return None
         if member.post.done:
             time = heapreplace(turns, (member.clock + MOMENT, member.number, member))[0]
         else:
