@@ -195,7 +195,7 @@ ENDLESS = """
 def test_an_endless_handler_ends_its_node():
     write(ENDLESS, "endless.py")
     config("endless.py", more="handler_seconds = 0.3", n0=f"127.0.0.1:{free_port()}")
-    ended = run("up", "--config", "cluster.toml", "--for", "2")
+    ended = run("up", "--config", "cluster.toml", "--for", "5")
     assert ended.returncode == 1, ended.stderr
     assert "still running after 0.3 s" in ended.stderr
     assert "failed: `n0`" in ended.stdout
